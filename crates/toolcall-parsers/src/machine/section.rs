@@ -10,7 +10,7 @@ use core::ops::Range;
 use super::{
     call::{Machine, MachineStep},
     call_sink::CallSink,
-    plan::{Arguments, Bracket, EndTags, Missing},
+    plan::{Arguments, Bracket, EndTags, Missing, Section, SectionId},
     state::{List, MachineState},
 };
 use crate::{
@@ -61,129 +61,150 @@ impl Machine {
 
     /// Reads the text after a call of a section or a list.
     pub(super) fn between(&mut self, out: &mut CallSink<'_>) -> MachineStep {
-        let plan = out.plan;
         let from = out.cursor.at;
         if self.place.list == List::None && few_blanks(out.cursor.rest()) > MAX_BLANKS {
             let Some(id) = self.place.section else { return MachineStep::done(from) };
-            return self.unclosed(&plan.section(id).ends, from, out);
+            return self.unclosed(&out.plan.section(id).ends, from, out);
         }
         out.cursor.skip_blanks();
-        let Some(byte) = out.cursor.peek() else {
-            // White space after a call without enclosing markup may belong to the answer.
-            if self.place.list == List::None {
-                out.cursor.at = from;
-            }
-            return MachineStep::more(out.cursor.at);
-        };
-        if self.place.list != List::None {
-            match byte {
-                b',' => {
-                    out.cursor.advance(1);
-                    return MachineStep::Go;
-                }
-                b']' => {
-                    out.cursor.advance(1);
-                    return self.end_list();
-                }
-                _ => {}
-            }
-        }
-        if self.place.list == List::Call {
-            if byte != b'{' {
-                return self.bad(out);
-            }
-            let leaf = plan.leaf(self.place.leaf);
-            self.call.item_at = out.stream_offset(out.cursor.at);
-            self.begin_reader(&leaf.arguments);
-            self.state = MachineState::Arguments;
-            return MachineStep::Go;
-        }
-        let Some(id) = self.place.section else { return MachineStep::done(from) };
-        let section = plan.section(id);
-        if self.place.list == List::None {
-            if byte == b',' && section.bracket == Bracket::Square {
+        let Some(byte) = out.cursor.peek() else { return self.more_between(from, out) };
+        let in_list = self.place.list != List::None;
+        match byte {
+            b',' if in_list => {
                 out.cursor.advance(1);
                 return MachineStep::Go;
             }
-            let separators = section.separators.iter().map(|text| &**text);
-            match longest_prefix(out.cursor.rest(), separators) {
-                Err(Undecided) => {
-                    out.cursor.at = from;
-                    return MachineStep::more(from);
-                }
-                Ok(Some(n)) => {
-                    out.cursor.advance(section.separators[n].len());
-                    return MachineStep::Go;
-                }
-                Ok(None) => {}
+            b']' if in_list => {
+                out.cursor.advance(1);
+                return self.end_list();
             }
-            match end_tag(&section.ends, 0, &out.cursor) {
-                Err(Undecided) => {
-                    out.cursor.at = from;
-                    return MachineStep::more(from);
-                }
-                Ok(EndTag::Found { next, tag, .. }) => {
-                    out.cursor.at = tag.end;
-                    out.end_tag(tag.start, tag.len());
-                    self.state = MachineState::SectionEnd(next);
-                    return MachineStep::Go;
-                }
-                Ok(EndTag::Other) => {}
-            }
+            _ => {}
         }
-        let node = plan.node(section.calls);
-        let tags = node.tags.iter().map(|tag| &*tag.text);
-        let ends = plan.leaf(self.place.leaf).ends.tags.iter().flatten().map(|t| &**t);
-        let opens = section.opens.iter().map(|open| &**open);
-        let count = node.tags.len();
-        match longest_prefix(out.cursor.rest(), tags.chain(opens).chain(ends)) {
-            Err(Undecided) => {
-                if self.place.list == List::None {
-                    out.cursor.at = from;
-                }
-                return MachineStep::more(out.cursor.at);
-            }
-            Ok(Some(n)) if n < count => {
-                self.call.item_at = out.stream_offset(out.cursor.at);
-                out.cursor.advance(node.tags[n].text.len());
-                self.go(plan, node.tags[n].to);
-                self.place.section = Some(id);
-                return MachineStep::Go;
-            }
-            // Another section begins, although this one did not end. It is a new candidate. The
-            // blanks before it were consumed if a list is open.
-            Ok(Some(n)) if n < count.saturating_add(section.opens.len()) => {
-                let at = if self.place.list == List::None { from } else { out.cursor.at };
-                return self.unclosed(&section.ends, at, out);
-            }
-            // A repetition of the call's end tag is skipped.
+        if self.place.list == List::Call {
+            return self.next_arguments(byte, out);
+        }
+        let Some(id) = self.place.section else { return MachineStep::done(from) };
+        let section = out.plan.section(id);
+        let separated = if in_list { None } else { self.separator(section, byte, from, out) };
+        let step = separated.or_else(|| self.tag_between((id, section), from, out));
+        step.or_else(|| self.next_call(section, byte, out)).unwrap_or_else(|| match in_list {
+            true => self.bad(out),
+            false => self.unclosed(&section.ends, from, out),
+        })
+    }
+
+    /// Waits for more text, from `from` on: white space after a call without enclosing markup may
+    /// belong to the answer.
+    fn more_between(&self, from: usize, out: &mut CallSink<'_>) -> MachineStep {
+        if self.place.list == List::None {
+            out.cursor.at = from;
+        }
+        MachineStep::more(out.cursor.at)
+    }
+
+    /// Begins the next arguments of a call that has a list of them.
+    fn next_arguments(&mut self, byte: u8, out: &mut CallSink<'_>) -> MachineStep {
+        if byte != b'{' {
+            return self.bad(out);
+        }
+        let leaf = out.plan.leaf(self.place.leaf);
+        self.call.item_at = out.stream_offset(out.cursor.at);
+        self.begin_reader(&leaf.arguments);
+        self.state = MachineState::Arguments;
+        MachineStep::Go
+    }
+
+    /// Reads a separator of calls, or the first end tag of their section. Returns `None` if
+    /// another text is there.
+    fn separator(
+        &mut self,
+        section: &Section,
+        byte: u8,
+        from: usize,
+        out: &mut CallSink<'_>,
+    ) -> Option<MachineStep> {
+        if byte == b',' && section.bracket == Bracket::Square {
+            out.cursor.advance(1);
+            return Some(MachineStep::Go);
+        }
+        let separators = section.separators.iter().map(|text| &**text);
+        match longest_prefix(out.cursor.rest(), separators) {
+            Err(Undecided) => return Some(self.more_between(from, out)),
             Ok(Some(n)) => {
-                let mut ends = plan.leaf(self.place.leaf).ends.tags.iter().flatten();
-                let len = ends
-                    .nth(n.saturating_sub(count).saturating_sub(section.opens.len()))
-                    .map_or(0, |end| end.len());
-                out.end_tag(out.cursor.at, len);
-                out.cursor.advance(len);
-                return MachineStep::Go;
+                out.cursor.advance(section.separators[n].len());
+                return Some(MachineStep::Go);
             }
             Ok(None) => {}
         }
-        let begins = node
-            .leaves
-            .iter()
-            .any(|&leaf| matches!(plan.leaf(leaf).arguments, Arguments::Object(_)) && byte == b'{');
+        match end_tag(&section.ends, 0, &out.cursor) {
+            Err(Undecided) => Some(self.more_between(from, out)),
+            Ok(EndTag::Found { next, tag, .. }) => {
+                out.cursor.at = tag.end;
+                out.end_tag(tag.start, tag.len());
+                self.state = MachineState::SectionEnd(next);
+                Some(MachineStep::Go)
+            }
+            Ok(EndTag::Other) => None,
+        }
+    }
+
+    /// Reads a tag of the next call, the opener of another section, or an end tag of the last call
+    /// once more. Returns `None` if another text is there.
+    fn tag_between(
+        &mut self,
+        (id, section): (SectionId, &Section),
+        from: usize,
+        out: &mut CallSink<'_>,
+    ) -> Option<MachineStep> {
+        let plan = out.plan;
+        let node = plan.node(section.calls);
+        let tags = node.tags.iter().map(|tag| &*tag.text);
+        let opens = section.opens.iter().map(|open| &**open);
+        let ends = plan.leaf(self.place.leaf).ends.tags.iter().flatten().map(|end| &**end);
+        let found = match longest_prefix(out.cursor.rest(), tags.chain(opens).chain(ends.clone())) {
+            Err(Undecided) => return Some(self.more_between(from, out)),
+            Ok(found) => found?,
+        };
+        if let Some(tag) = node.tags.get(found) {
+            self.call.item_at = out.stream_offset(out.cursor.at);
+            out.cursor.advance(tag.text.len());
+            self.go(plan, tag.to);
+            self.place.section = Some(id);
+            return Some(MachineStep::Go);
+        }
+        let found = found.saturating_sub(node.tags.len());
+        if found < section.opens.len() {
+            // Another section begins, although this one did not end. It is a new candidate. The
+            // blanks before it were consumed if a list is open.
+            let at = if self.place.list == List::None { from } else { out.cursor.at };
+            return Some(self.unclosed(&section.ends, at, out));
+        }
+        // A repetition of the call's end tag is skipped.
+        let len = ends.clone().nth(found.saturating_sub(section.opens.len())).map_or(0, str::len);
+        out.end_tag(out.cursor.at, len);
+        out.cursor.advance(len);
+        Some(MachineStep::Go)
+    }
+
+    /// Begins the next call, if it begins without a tag.
+    fn next_call(
+        &mut self,
+        section: &Section,
+        byte: u8,
+        out: &mut CallSink<'_>,
+    ) -> Option<MachineStep> {
+        let plan = out.plan;
+        let node = plan.node(section.calls);
+        let is_object = |leaf| matches!(plan.leaf(leaf).arguments, Arguments::Object(_));
+        let object = byte == b'{' && node.leaves.iter().any(|&leaf| is_object(leaf));
         let scalar = out.cursor.rest().chars().next().unwrap_or('\0');
         let named = node.field.is_some() && (scalar.is_alphabetic() || scalar == '_');
-        if begins || named {
+        (object || named).then(|| {
             self.call.item_at = out.stream_offset(out.cursor.at);
             self.place.node = section.calls;
             self.state = MachineState::Header;
-            return MachineStep::Go;
-        }
-        if self.place.list != List::None {
-            return self.bad(out);
-        }
-        self.unclosed(&section.ends, from, out)
+            MachineStep::Go
+        })
     }
 
     /// Ends a list at its `]`.

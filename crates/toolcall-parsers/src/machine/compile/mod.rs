@@ -10,6 +10,7 @@ mod entry;
 mod error;
 mod finish;
 pub(crate) mod respell;
+mod section;
 mod shape;
 mod tokens;
 mod trie;
@@ -21,9 +22,7 @@ use jail_match::Anchor;
 pub use self::error::CompileError;
 use self::{
     entry::{CompileEntry, Outer},
-    shape::{
-        are_tagged, committed_on, ends_of, header_tokens, is_bare, is_object, is_tagged, texts,
-    },
+    shape::{committed_on, ends_of, header_tokens, is_bare, is_object, is_plain, texts},
     tokens::{Holder, ShownTokens, Token, expand},
     trie::Trie,
 };
@@ -32,13 +31,10 @@ use super::{
         elements::ElementSpec,
         parameters::{HeadersIn, ParameterSpec, Unreadable},
     },
-    plan::{
-        Arguments, BlankRule, BlankStop, Bracket, EndTags, FormPlan, Leaf, Missing, NodeId, Plan,
-        Prose, Section,
-    },
+    plan::{Arguments, BlankRule, BlankStop, EndTags, FormPlan, Leaf, Missing, NodeId, Plan},
 };
 use crate::{
-    family::{At, CommitOn, Family, Form, WhitespaceRule, Words, has_token_shape, is_token},
+    family::{At, CommitOn, Family, Form, WhitespaceRule, Words, is_token},
     template::Template,
 };
 
@@ -95,6 +91,16 @@ pub(crate) fn compile_guided(
     Ok(Plan { payloads, ..compiler.finish() })
 }
 
+/// The calls of one form, and what they have in common.
+struct FormCalls<'f> {
+    n: u16,
+    form: &'f Form,
+    /// Every reading of each template of a call.
+    calls: Vec<Vec<Token>>,
+    section_ends: Vec<Box<str>>,
+    blanks: BlankRule,
+}
+
 /// A compiler of one family.
 struct Compiler<'f> {
     family: &'f Family,
@@ -110,9 +116,8 @@ impl Compiler<'_> {
         let sections: Vec<Vec<Token>> =
             form.sections.iter().flat_map(|section| self.expand(section, form)).collect();
         let bare_call = calls.iter().any(|call| is_bare(call));
-        let plain = |section: &Vec<Token>| matches!(section.as_slice(), [Token::Calls]);
-        let bare_list = sections.iter().any(|section| !plain(section) && is_bare(section));
-        let has_bare = bare_list || bare_call && sections.iter().any(plain);
+        let bare_list = sections.iter().any(|section| !is_plain(section) && is_bare(section));
+        let has_bare = bare_list || bare_call && sections.iter().any(|section| is_plain(section));
         self.trie.anchors(match form.at {
             _ if has_bare => At::Anywhere,
             // In messages that are not for calls, a block of calls must fill the message.
@@ -122,107 +127,29 @@ impl Compiler<'_> {
         let exact = form.whitespace == WhitespaceRule::Exact;
         let blanks = if exact { BlankRule::Exact } else { BlankRule::Free };
         let section_ends = ends_of(&sections, &self.trie, form);
+        let of_form = FormCalls { n, form, calls, section_ends, blanks };
         for section in &sections {
-            if plain(section) {
-                let commit = |call: &[Token]| committed_on(form, call);
-                for call in &calls {
-                    let node = self.trie.message_node();
-                    let commit = if node.is_some() { CommitOn::Marker } else { commit(call) };
-                    let entry = CompileEntry { node, commit, outer: Outer::Message };
-                    self.call((n, form), entry, call, &section_ends, blanks)?;
-                }
-                continue;
-            }
-            let hole = section.iter().position(|t| *t == Token::Calls).unwrap_or(section.len());
-            let (prefix, suffix) =
-                (&section[..hole], section.get(hole.saturating_add(1)..).unwrap_or(&[]));
-            let mut tags: Vec<&str> = texts(prefix).collect();
-            let bracket = if tags.last() == Some(&"[") { Bracket::Square } else { Bracket::None };
-            let glued = !matches!(prefix.iter().rev().nth(1), Some(Token::Space(_)));
-            if bracket == Bracket::Square {
-                tags.pop();
-            }
-            let mut suffix: Vec<&str> = texts(suffix).collect();
-            if bracket == Bracket::Square && suffix.first() == Some(&"]") {
-                suffix.remove(0);
-            }
-            let commit = committed_on(form, section);
-            let mut places = Vec::new();
-            if let Some(body) = self.trie.message_node() {
-                let node = tags.iter().fold(body, |at, tag| self.trie.tag(at, tag, form));
-                // After the header of a call message, a list is certain to contain calls.
-                let certain = tags.is_empty() && form.commit_on.is_none();
-                places.push((node, if certain { CommitOn::Marker } else { commit }));
-            }
-            let in_messages = !places.is_empty();
-            match tags.split_first() {
-                None if in_messages => {}
-                None => places.push((self.trie.bare(form), commit)),
-                Some((first, rest)) => {
-                    let open = self.trie.open(first, form);
-                    self.trie.again(open, first, form);
-                    let node = rest.iter().fold(open, |at, tag| self.trie.tag(at, tag, form));
-                    // In other messages, only a declared name makes it a call.
-                    places.push((node, if in_messages { CommitOn::DeclaredName } else { commit }));
-                }
-            }
-            // In a call message, the section's opener may be missing.
-            if let Some(body) = self.trie.message_node()
-                && are_tagged(&calls)
-            {
-                places.push((body, commit));
-            }
-            let ends = self.ends(&suffix, form, Outer::Message);
-            let opens = tags.first().map_or(Vec::new(), |tag| self.trie.spell(tag, form));
-            let shaped = opens.iter().any(|open| has_token_shape(open));
-            let tokens = self.family.special_tokens && !opens.is_empty();
-            // In messages, and where only a declared name makes it a call, only the shape of the
-            // opener shows that it is a token.
-            let tokens = tokens && self.family.messages.is_none();
-            let prose = |commit| match shaped || tokens && commit == CommitOn::Marker {
-                true if bracket == Bracket::None && are_tagged(&calls) => Prose::MayBeSkipped,
-                true => Prose::Follows,
-                false => Prose::Refutes,
-            };
-            let rule = if exact && glued { BlankRule::Exact } else { BlankRule::Free };
-            for (node, commit) in places {
-                let section = Section {
-                    calls: node,
-                    separators: finish::separators(form),
-                    bracket,
-                    prose: prose(commit),
-                    opens: opens.clone(),
-                    ends: ends.clone(),
-                    commit,
-                    blanks: rule,
-                };
-                let section = self.trie.section(node, section);
-                let inside = self.trie.sections[usize::from(section)].calls;
-                let outer = match bracket {
-                    Bracket::Square => Outer::List,
-                    Bracket::None => Outer::Message,
-                };
-                let entry = |node| CompileEntry { node: Some(node), commit, outer };
-                for call in &calls {
-                    self.call((n, form), entry(inside), call, &section_ends, blanks)?;
-                    // The brackets may be missing if an end tag proves that it is a call.
-                    if bracket == Bracket::Square && !tags.is_empty() && !suffix.is_empty() {
-                        self.call((n, form), entry(node), call, &section_ends, blanks)?;
-                    }
-                }
-            }
-            if let Some(commit) = form.call_alone
-                && !tags.is_empty()
-                && !in_messages
-            {
-                for call in calls.iter().filter(|call| is_tagged(call)) {
-                    let alone = CompileEntry { node: None, commit, outer: Outer::Message };
-                    self.call((n, form), alone, call, &section_ends, blanks)?;
-                }
+            if is_plain(section) {
+                self.calls_alone(&of_form)?;
+            } else {
+                self.section(&of_form, section)?;
             }
         }
         self.trie.between(form);
         self.forms.push(finish::form(form));
+        Ok(())
+    }
+
+    /// Adds the calls of a form that need no section.
+    fn calls_alone(&mut self, of_form: &FormCalls<'_>) -> Result<(), CompileError> {
+        for call in &of_form.calls {
+            let node = self.trie.message_node();
+            let commit = match node {
+                Some(_) => CommitOn::Marker,
+                None => committed_on(of_form.form, call),
+            };
+            self.call(of_form, CompileEntry { node, commit, outer: Outer::Message }, call)?;
+        }
         Ok(())
     }
 
@@ -239,12 +166,11 @@ impl Compiler<'_> {
     /// Adds the header of a call, and the leaf after it.
     fn call(
         &mut self,
-        (n, form): (u16, &Form),
+        of_form: &FormCalls<'_>,
         entry: CompileEntry,
         tokens: &[Token],
-        section_ends: &[Box<str>],
-        blanks: BlankRule,
     ) -> Result<(), CompileError> {
+        let &FormCalls { n, form, ref section_ends, blanks, .. } = of_form;
         let holder = tokens.iter().position(|token| matches!(token, Token::Arguments(_)));
         let (header, tail) = match holder {
             Some(at) => (&tokens[..at], &tokens[at.saturating_add(1)..]),

@@ -32,6 +32,11 @@ pub(super) fn texts(tokens: &[Token]) -> impl DoubleEndedIterator<Item = &str> {
     })
 }
 
+/// Whether a section is its calls, without a text around them.
+pub(super) fn is_plain(section: &[Token]) -> bool {
+    matches!(section, [Token::Calls])
+}
+
 /// Returns whether the template begins with a bracket or a hole, not with a tag.
 pub(super) fn is_bare(tokens: &[Token]) -> bool {
     match tokens.iter().find(|token| !matches!(token, Token::Meant(_) | Token::Space(_))) {

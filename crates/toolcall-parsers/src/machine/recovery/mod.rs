@@ -4,7 +4,7 @@
 //!
 //! | on the wire | file |
 //! |---|---|
-//! | a fault: the call is malformed, or the candidate is text | `resync` |
+//! | a fault: the call is malformed, or the candidate is text | `resync`, `points` |
 //! | the rest of a malformed call with tagged parameters | `skipped_call` |
 //! | the rest of another malformed call; a malformed object in a list of calls | `fault` |
 //! | text between two parameters, or between the last one and the call's end | `after_parameters` |
@@ -18,6 +18,7 @@
 mod after_parameters;
 mod ending;
 pub(super) mod fault;
+mod points;
 pub(crate) mod repeated_block;
 mod resync;
 pub(super) mod skipped_call;
