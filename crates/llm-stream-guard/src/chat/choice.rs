@@ -142,14 +142,7 @@ impl GuardedChoice {
             result = self.release_begun(step);
         }
         if !reasoning.is_empty() {
-            self.guard.server_reasoning();
-        }
-        if !reasoning.is_empty() && !self.apart {
-            let mut writer = DeltaWriter { state: &mut self.state, step };
-            let told = self.guard.server_item(ServerItem::Channel(Channel::REASONING), &mut writer);
-            self.apart = told.unwrap_or(true);
-            result = result.and(told.map(drop));
-            settle(&self.guard, &mut writer);
+            result = result.and(self.begin_reasoning(step));
         }
         let content_text = content.text();
         let (from, to) = (self.state.fed, [&*reasoning, &*content_text].map(str::len));
@@ -183,16 +176,10 @@ impl GuardedChoice {
         match finish_reason {
             Field::Value(_) if writer.state.finished => writer.violation(Violation::SecondFinish),
             Field::Value(reason) => {
-                let end = end_of(&reason);
                 let Self { guard, counted, .. } = self;
-                result = result.and(finish(guard, &mut writer, end, counted));
+                result = result.and(finish(guard, &mut writer, end_of(&reason), counted));
                 self.apart = false;
-                let reason = finish_word(writer.state, writer.step.options, reason);
-                tell_stop(writer.state, &mut extra);
-                let last = writer.last();
-                last.choice.finish_reason = Field::Value(reason);
-                last.choice.extra.append(&mut extra);
-                writer.state.finished = true;
+                write_finish(&mut writer, reason, &mut extra);
             }
             Field::Null | Field::Missing => {}
         }
@@ -258,6 +245,19 @@ impl GuardedChoice {
             Field::Null | Field::Missing => {}
         }
         counted
+    }
+
+    /// Tells the guard that reasoning follows which the server separated.
+    fn begin_reasoning(&mut self, step: &mut SharedStep<'_>) -> Result<(), LimitError> {
+        self.guard.server_reasoning();
+        if self.apart {
+            return Ok(());
+        }
+        let mut writer = DeltaWriter { state: &mut self.state, step };
+        let told = self.guard.server_item(ServerItem::Channel(Channel::REASONING), &mut writer);
+        self.apart = told.unwrap_or(true);
+        settle(&self.guard, &mut writer);
+        told.map(drop)
     }
 
     /// Feeds reasoning that the server separated to the guard, which finds calls in it.
@@ -337,14 +337,18 @@ impl GuardedChoice {
         self.apart = false;
         if !writer.state.finished && synthesize(writer.state) {
             writer.violation(Violation::NoFinish);
-            let reason = finish_word(writer.state, writer.step.options, "stop".into());
-            let mut extra = Map::new();
-            tell_stop(writer.state, &mut extra);
-            let last = writer.last();
-            last.choice.finish_reason = Field::Value(reason);
-            last.choice.extra.append(&mut extra);
-            writer.state.finished = true;
+            write_finish(&mut writer, "stop".into(), &mut Map::new());
         }
         result
     }
+}
+
+/// Writes the end of a choice, with the server's word for it and the members `extra`.
+fn write_finish(writer: &mut DeltaWriter<'_, '_>, word: String, extra: &mut Map<String, Value>) {
+    let word = finish_word(writer.state, writer.step.options, word);
+    tell_stop(writer.state, extra);
+    let last = writer.last();
+    last.choice.finish_reason = Field::Value(word);
+    last.choice.extra.append(extra);
+    writer.state.finished = true;
 }
