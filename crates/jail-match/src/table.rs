@@ -22,14 +22,7 @@ pub struct Table {
 #[derive(Debug)]
 struct CompiledTable {
     edges: Box<[Edge]>,
-    /// For each edge, its bit in the sets of used edges; 0 for edges with unlimited uses.
-    use_bits: Box<[u64]>,
-    /// For each channel, the bits of the edges that act once each time the channel is entered.
-    per_entry: [u64; Channel::COUNT as usize],
-    /// The bits of the edges that enter reasoning once in a message.
-    reasoning_once: u64,
-    /// The bits of the edges that act only before any reasoning.
-    before_reasoning: u64,
+    uses: LimitedUses,
     set: MarkerSet,
     tracks_lines: bool,
     /// Whether reasoning tags that are shown as text must be counted.
@@ -46,6 +39,51 @@ struct CompiledTable {
     newlines: [[u8; CLASS_COUNT as usize]; 2],
 }
 
+/// The edges with limited uses, as bits of sets of used edges.
+#[derive(Debug, Default)]
+struct LimitedUses {
+    /// For each edge, its bit; 0 for edges with unlimited uses.
+    bits: Vec<u64>,
+    /// For each channel, the bits of the edges that act once each time the channel is entered.
+    per_entry: [u64; Channel::COUNT as usize],
+    /// The bits of the edges that enter reasoning once in a message.
+    reasoning_once: u64,
+    /// The bits of the edges that act only before any reasoning.
+    before_reasoning: u64,
+}
+
+impl LimitedUses {
+    /// Adds the next edge. Fails if too many have limited uses.
+    fn add(&mut self, edge: &Edge) -> Result<(), EdgeProblem> {
+        let bit = match edge.uses {
+            Uses::Unlimited => 0,
+            Uses::OncePerEntry | Uses::OncePerMessage | Uses::BeforeReasoning => {
+                let limited = self.bits.iter().filter(|bit| **bit != 0).count();
+                if limited == MAX_LIMITED_EDGES {
+                    return Err(EdgeProblem::TooManyLimited);
+                }
+                1u64 << limited
+            }
+        };
+        self.bits.push(bit);
+        match edge.uses {
+            Uses::OncePerEntry => {
+                for channel in (0..Channel::COUNT).filter_map(Channel::new) {
+                    if edge.on.has(channel) {
+                        self.per_entry[channel.index()] |= bit;
+                    }
+                }
+            }
+            Uses::OncePerMessage if edge.then == Then::Enter(Channel::REASONING) => {
+                self.reasoning_once |= bit;
+            }
+            Uses::BeforeReasoning => self.before_reasoning |= bit,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
 impl Table {
     /// Compiles `edges`. Where several match at one place the longest marker wins, and the first of
     /// equal ones.
@@ -56,9 +94,7 @@ impl Table {
     pub fn new(edges: impl IntoIterator<Item = Edge>) -> Result<Self, EdgeError> {
         let edges: Box<[Edge]> = edges.into_iter().collect();
         let mut builder = MarkerSetBuilder::new();
-        let mut use_bits = Vec::with_capacity(edges.len());
-        let (mut limited, mut reasoning_once, mut before_reasoning) = (0, 0, 0);
-        let mut per_entry = [0; Channel::COUNT as usize];
+        let mut uses = LimitedUses::default();
         let mut newlines = [[0u8; CLASS_COUNT as usize]; 2];
         let counts_mentions = edges.iter().any(Edge::closes_nothing);
         for (entry, edge) in edges.iter().enumerate() {
@@ -82,32 +118,7 @@ impl Table {
                     }
                 }
             }
-            let bit = match edge.uses {
-                Uses::Unlimited => 0,
-                Uses::OncePerEntry | Uses::OncePerMessage | Uses::BeforeReasoning => {
-                    if limited == MAX_LIMITED_EDGES {
-                        return Err(error(EdgeProblem::TooManyLimited));
-                    }
-                    let bit = 1u64 << limited;
-                    limited = limited.saturating_add(1);
-                    bit
-                }
-            };
-            use_bits.push(bit);
-            match edge.uses {
-                Uses::OncePerEntry => {
-                    for channel in (0..Channel::COUNT).filter_map(Channel::new) {
-                        if edge.on.has(channel) {
-                            per_entry[channel.index()] |= bit;
-                        }
-                    }
-                }
-                Uses::OncePerMessage if edge.then == Then::Enter(Channel::REASONING) => {
-                    reasoning_once |= bit;
-                }
-                Uses::BeforeReasoning => before_reasoning |= bit,
-                _ => {}
-            }
+            uses.add(edge).map_err(error)?;
         }
         let tracks_lines = edges.iter().any(|e| {
             e.on.has(Channel::CONTENT)
@@ -141,13 +152,9 @@ impl Table {
             let bytes = (0..=u8::MAX).filter(|&byte| first.has(byte));
             (first, bytes.fold(Classes::MAX, |all, byte| all & set.stops_at(byte)))
         });
-        let use_bits = use_bits.into_boxed_slice();
         let inner = CompiledTable {
             edges,
-            use_bits,
-            per_entry,
-            reasoning_once,
-            before_reasoning,
+            uses,
             set,
             tracks_lines,
             counts_mentions,
@@ -176,19 +183,19 @@ impl Table {
     }
 
     pub(crate) fn use_bit(&self, edge: usize) -> u64 {
-        self.inner.use_bits[edge]
+        self.inner.uses.bits[edge]
     }
 
     pub(crate) fn per_entry(&self, channel: Channel) -> u64 {
-        self.inner.per_entry[channel.index()]
+        self.inner.uses.per_entry[channel.index()]
     }
 
     pub(crate) fn reasoning_once(&self) -> u64 {
-        self.inner.reasoning_once
+        self.inner.uses.reasoning_once
     }
 
     pub(crate) fn before_reasoning(&self) -> u64 {
-        self.inner.before_reasoning
+        self.inner.uses.before_reasoning
     }
 
     /// Returns whether lines and code must be tracked in content.
