@@ -56,6 +56,14 @@ pub(super) struct Incoming<'r> {
     pub(super) route: Route<'r>,
 }
 
+/// The family and the server of a request's model, as far as they are known.
+struct Identified {
+    family: Option<Arc<Family>>,
+    server: Option<Server>,
+    /// Whether the server lists the model.
+    is_listed: bool,
+}
+
 /// An answer that is to be guarded.
 struct Answered {
     dialect: ApiDialect,
@@ -84,27 +92,9 @@ impl Proxy {
         }
         let model = view.get("model").and_then(Value::as_str).unwrap_or_default().to_owned();
         exchange.model(excerpt(&model));
-        let Route { backend, sent, pattern } = route;
-        let mut family = match sent {
-            Some(sent) => families.find_renamed(&model, sent),
-            None => families.find(&model),
-        };
-        let mut server = backend.server.told();
-        let mut is_listed = false;
-        if family.is_none() || server.is_none() && backend.server == ServerName::Auto {
-            let listed = backend.catalog.get(&backend.client, headers).await;
-            let id = sent.unwrap_or(&model);
-            family = family.or_else(|| listed.names(id).find_map(|name| families.find(name)));
-            server = server.or(listed.server);
-            is_listed = listed.has(&model);
-        }
-        if family.is_none()
-            && server == Some(Server::LlamaCpp)
-            && let Some(worker) = &self.slot.worker
-        {
-            let asked = (&backend.client, headers);
-            family = backend.templates.get(sent.unwrap_or(&model), asked, worker).await;
-        }
+        let Route { sent, pattern, .. } = route;
+        let Identified { family, server, is_listed } =
+            self.identified(&model, headers, route).await;
         let family = match family {
             Some(family) => families.with_tokens(family, &model),
             None => {
@@ -172,6 +162,38 @@ impl Proxy {
         let shown = sent.map(|_| model);
         let reading = Reading { guard, told, family, choices, forced, shown };
         Ok(Some(Asked { reading, body, prompt }))
+    }
+
+    /// Returns what is known of a model, from the configuration, its id, the server's list of models
+    /// and the template that the server uses.
+    async fn identified(
+        &self,
+        model: &str,
+        headers: &HeaderMap,
+        Route { backend, sent, .. }: Route<'_>,
+    ) -> Identified {
+        let families = &self.shared.families;
+        let mut family = match sent {
+            Some(sent) => families.find_renamed(model, sent),
+            None => families.find(model),
+        };
+        let mut server = backend.server.told();
+        let mut is_listed = false;
+        if family.is_none() || server.is_none() && backend.server == ServerName::Auto {
+            let listed = backend.catalog.get(&backend.client, headers).await;
+            let id = sent.unwrap_or(model);
+            family = family.or_else(|| listed.names(id).find_map(|name| families.find(name)));
+            server = server.or(listed.server);
+            is_listed = listed.has(model);
+        }
+        if family.is_none()
+            && server == Some(Server::LlamaCpp)
+            && let Some(worker) = &self.slot.worker
+        {
+            let asked = (&backend.client, headers);
+            family = backend.templates.get(sent.unwrap_or(model), asked, worker).await;
+        }
+        Identified { family, server, is_listed }
     }
 
     /// Returns the guard for an answer under the rules of the request. Changes `body` into the body
