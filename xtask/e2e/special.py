@@ -1,6 +1,8 @@
 """What llama.cpp's `--special` does to answers that must be JSON: PROGRAM.
 
-`docs/servers.md` tells users to start the server with it only for families that need special tokens."""
+Such a server cannot serve a schema itself, as `docs/servers.md` says. For models that think, the proxy sends a grammar
+in its place.
+"""
 
 import json
 import sys
@@ -20,32 +22,41 @@ ASK = {
 }
 
 
-def answer(*words):
-    """The status and the content of an answer through the proxy, from a server with these options."""
+def ask(port):
+    """The status and the content of the answer from this port."""
+    body = json.dumps(ASK).encode()
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/chat/completions", body, {"content-type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=120) as came:
+            return came.status, json.load(came)["choices"][0]["message"]["content"]
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def is_whole(answer):
+    status, said = answer
+    try:
+        return status == 200 and "city" in json.loads(said)
+    except ValueError:
+        return False
+
+
+def answers(*words):
+    """The answers through the proxy, and without it, from a server with these options."""
     upstream, port = free_port(), free_port()
     started = [start(sys.executable, f"{HERE}/llama_server.py", str(upstream), "jinja", *words)]
     try:
         ready(f"http://127.0.0.1:{upstream}/health")
         started.append(start(sys.argv[1], "serve", "--upstream", f"http://127.0.0.1:{upstream}", "--listen", f"127.0.0.1:{port}"))
         ready(f"http://127.0.0.1:{port}/healthz")
-        body = json.dumps(ASK).encode()
-        request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/chat/completions", body, {"content-type": "application/json"})
-        with urllib.request.urlopen(request, timeout=120) as came:
-            return came.status, json.load(came)["choices"][0]["message"]["content"]
-    except urllib.error.HTTPError as error:
-        return error.code, error.read().decode()
+        return ask(port), ask(upstream)
     finally:
         for process in started:
             process.kill()
 
 
-status, said = answer()
-check(status == 200 and "city" in json.loads(said), status, said)
-status, said = answer("special")
-print(f"with --special: {status} {said[-80:]!r}")
-try:
-    whole = status == 200 and "city" in json.loads(said)
-except ValueError:
-    whole = False
-check(not whole, "the manual says that such a server cannot answer", said)
+for words in [(), ("special",)]:
+    guarded, direct = answers(*words)
+    check(is_whole(guarded), words, guarded)
+    check(is_whole(direct) == (not words), "the manual says which server cannot answer itself", words, direct)
 print(f"{checks()} checks")
