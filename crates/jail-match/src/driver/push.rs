@@ -161,6 +161,7 @@ impl Driver {
         &mut self,
         scan: &mut Scan<'_, B>,
     ) -> Result<usize, LimitError> {
+        self.message.value.look(scan.window.bytes(), scan.window.base);
         loop {
             let in_body = self.is_in_body();
             let stepped = match self.state {

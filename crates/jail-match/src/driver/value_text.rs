@@ -17,6 +17,8 @@ pub(super) struct ValueText(Option<Box<Reading>>);
 struct Reading {
     /// Stream offset of the next byte to be read, at first that of the value.
     at: u64,
+    /// Whether the value began. Else all text up to `at` is blank.
+    begun: bool,
     /// The number of open brackets.
     depth: u32,
     in_string: bool,
@@ -25,12 +27,21 @@ struct Reading {
 
 impl ValueText {
     /// Returns the state before the value that `text` begins with after blanks, if it begins with a
-    /// bracket or a quote. `at` is the stream offset of `text`.
+    /// bracket or a quote, or if all of `text` is blank. `at` is the stream offset of `text`.
     pub(super) fn at_start(text: &[u8], at: u64) -> Option<Self> {
-        let blanks = text.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        let is_value = matches!(text.get(blanks), Some(b'{' | b'[' | b'"'));
-        let at = at.saturating_add(blanks as u64);
-        is_value.then(|| Self(Some(Box::new(Reading { at, ..Reading::default() }))))
+        let reading = Reading { at, ..Reading::default() }.begun_in(text)?;
+        Some(Self(Some(Box::new(reading))))
+    }
+
+    /// Decides whether a value begins, if blanks only came so far and `text` at stream offset `at`
+    /// shows it.
+    pub(super) fn look(&mut self, text: &[u8], at: u64) {
+        let Some(reading) = self.0.as_deref_mut().filter(|reading| !reading.begun) else { return };
+        let blank = usize::try_from(reading.at.saturating_sub(at)).unwrap_or(usize::MAX);
+        match reading.begun_in(text.get(blank..).unwrap_or_default()) {
+            Some(begun) => *reading = begun,
+            None => self.0 = None,
+        }
     }
 
     /// Returns whether no value is expected or open.
@@ -55,6 +66,18 @@ impl ValueText {
 }
 
 impl Reading {
+    /// Returns the state after the blanks that the next `text` begins with. Returns `None` if no
+    /// value begins after them.
+    fn begun_in(self, text: &[u8]) -> Option<Self> {
+        let blanks = text.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let begun = match text.get(blanks) {
+            Some(b'{' | b'[' | b'"') => true,
+            Some(_) => return None,
+            None => false,
+        };
+        Some(Self { at: self.at.saturating_add(blanks as u64), begun, ..self })
+    }
+
     fn is_open(self) -> bool {
         self.depth > 0 || self.in_string
     }

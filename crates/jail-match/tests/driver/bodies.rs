@@ -12,8 +12,8 @@ pub(crate) const CALL: BodyId = 0;
 /// A body as [`CALL`], except that it is read again if refuted: then it commits at `.` and is
 /// refuted at `?`. If the stream cuts it, it is text.
 pub(crate) const TWICE: BodyId = 1;
-/// A header that enters reasoning at `;`, switches to it at `:`, and is refuted at `!`. Never
-/// commits.
+/// A header that enters reasoning at `;`, switches to it at `:`, and is refuted at `!` and at the
+/// end of the line. Never commits.
 pub(crate) const HEADER: BodyId = 2;
 /// A body that commits at once and is done after `.`.
 pub(crate) const EAGER: BodyId = 3;
@@ -38,7 +38,7 @@ pub(crate) fn sign(body: BodyId, reading: u8, scalar: char) -> Option<Sign> {
         (HEADER, _, ';') => Some(Sign::Done(Resume::Enter(Channel::REASONING))),
         (HEADER, _, ':') => Some(Sign::Done(Resume::Switch(Channel::REASONING))),
         (TWICE, 1, '.') | (CALL | TWICE, 0, ':') => Some(Sign::Commit),
-        (TWICE, 1, '?') | (_, 0, '!') => Some(Sign::Refute),
+        (TWICE, 1, '?') | (_, 0, '!') | (HEADER, _, '\n') => Some(Sign::Refute),
         (CALL, 0, '?') => Some(Sign::Text),
         (CALL, 0, ';') => Some(Sign::Done(Resume::SameChannel)),
         _ => None,

@@ -26,6 +26,17 @@ fn refuted_candidate_is_emitted_in_place_and_rescanned() {
     }
 }
 
+#[test]
+fn value_after_a_refuted_opener_may_follow_the_blank_that_refuted_it() {
+    for (text, expected) in [
+        ("<|head|>\n{<call>:</call>}<call>:</call>", "<|head|>\n{<call>:</call>}#"),
+        ("<|head|>\n \n\"<call>:</call>", "<|head|>\n \n\"<call>:</call>"),
+        ("<|head|>\n \nx{<call>:</call>", "<|head|>\n \nx{#"),
+    ] {
+        assert_eq!(shown(all(), verbatim(), text), expected, "{text:?}");
+    }
+}
+
 /// A body that refutes its first byte and has no second reading.
 #[derive(Default)]
 struct Refusing {

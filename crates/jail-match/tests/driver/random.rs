@@ -35,7 +35,7 @@ const PIECES: &[&str] = &[
 const FILLERS: &[&str] = &[
     "{", "{\"", "\\\"", "}", "\"", "'", "(", ":", "!", ";", ".", "?", "</call>", "</ca", "x", " ",
     "\n", "\n\n", "`", "```", "\n```\n", "~~~", "\t", "é", "▷", "A", "12", ":x>", ":b-1]", ":>",
-    "\0", "\u{FFFD}", "\r\n",
+    "\0", "\u{FFFD}", "\r\n", "\n{", "\n[", "\n \"",
 ];
 
 pub(crate) fn marker() -> impl Strategy<Value = String> {
