@@ -17,7 +17,7 @@ use crate::{
 /// The modules of the package: a name, the flags of cargo, and the maximum size in bytes,
 /// compressed as servers compress it.
 pub(super) const MODULES: [(&str, &str, u64); 2] =
-    [("guard", "", 960_000), ("core", "--no-default-features", 404_000)];
+    [("guard", "", 960_000), ("core", "--no-default-features", 408_000)];
 /// The features of WebAssembly that the compiler uses. Every browser and Node 20 have them.
 const FEATURES: &str = "--enable-bulk-memory --enable-multivalue --enable-mutable-globals \
                         --enable-nontrapping-float-to-int --enable-reference-types \
