@@ -119,6 +119,9 @@ UNDECLARED = {"profiles/tagged:trinity/suspended"} | {
     for family in ("apertus", "gemma4", "kimi_k2", "minimax_m3", "reka_flash", "trinity")
 }
 DIFFER = SUFFIXES | UNDECLARED
+# SGLang asks whether a whole answer has calls without the tools, whose names are the tags of this
+# family. A cut call is text then.
+WHOLE = {"tools/xml_tools:xml_tools/cut-arguments"}
 
 
 @pytest.mark.parametrize("size", [None, *PIECES])
@@ -135,7 +138,8 @@ def test_vectors_give_the_answer_of_the_guard(folder: str, size: int | None) -> 
         if not alike(got, expected):
             differ.add(name)
     assert count > 300
-    assert differ == {name for name in DIFFER if name.startswith(folder)}
+    known = DIFFER if size is not None else DIFFER | WHOLE
+    assert differ == {name for name in known if name.startswith(folder)}
 
 
 @pytest.mark.parametrize("size", [None, *PIECES])
