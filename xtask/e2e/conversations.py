@@ -107,6 +107,11 @@ def converse(name, agent, upstream):
     check(LOOK in said and AGAIN in said and len(bodies[0]["messages"]) >= 3, name, "forgot the first turn", said)
     for prompt in (CUT, RESET):
         turn, bodies = asked(upstream, agent, prompt)
+        if name == "claude-code":
+            # It refuses the arguments that it has, tells the model so, and asks again.
+            told = [texts(it) for body in bodies[1:] for it in body["messages"] if it["role"] == "tool"]
+            check(turn["failed"] or told and all("error" in it for it in told[-1:]), name, prompt, turn, told)
+            continue
         check(turn["failed"], name, prompt, turn)
         check(len(bodies) == 1 and not any(HALF in str(it) for it in turn["called"]), name, prompt, "half a call was made", turn)
 

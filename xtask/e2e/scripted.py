@@ -4,7 +4,8 @@ The last prompt that it knows decides what it writes:
 
     LOOK    a call of the agent's own tool, then, when its result came, an answer
     AGAIN   an answer
-    CUT     half a call, then the end of the body, as if all was said
+    CUT     half a call, then the end of the body, as if all was said; an answer if the agent asks
+            again with a result
     RESET   half a call, then the connection breaks
 """
 
@@ -84,7 +85,7 @@ class Scripted(http.server.ThreadingHTTPServer):
         names = [tool["function"]["name"] for tool in body.get("tools") or []]
         name = next((name for name in names if name in self.tools), None)
         after = messages[at + 1 :]
-        if prompt in (CUT, RESET):
+        if prompt in (CUT, RESET) and not any(it["role"] == "tool" for it in after):
             text = call_text(name, self.tools.get(name, {}) | {"path": HALF})
             return text[: text.index(HALF) + len(HALF)], "cut" if prompt == CUT else "reset"
         if prompt == LOOK and name and not any(it["role"] == "tool" or images([it]) for it in after):
