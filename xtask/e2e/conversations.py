@@ -21,6 +21,8 @@ from scripted import AGAIN, ANSWER, CUT, HALF, LOOK, MODEL, RESET, Scripted, ima
 
 # Seconds for one turn.
 PATIENCE = 120
+# How agents tell the model that they made no call of such arguments. Others end the turn.
+REFUSALS = ("tool_use_error", "Invalid input for tool")
 HERE = pathlib.Path(__file__).parent
 COMMANDS = ("claude-code", "codex", "codex-own-model")
 
@@ -93,6 +95,12 @@ def asked(upstream, agent, prompt):
     return turn, upstream.seen
 
 
+def results_of_cut_calls(messages):
+    """The results after the last prompt that is answered with half a call."""
+    cut = [at for at, it in enumerate(messages) if it["role"] == "user" and any(prompt in texts(it) for prompt in (CUT, RESET))]
+    return [texts(it) for it in messages[cut[-1] :] if it["role"] == "tool"] if cut else []
+
+
 def converse(name, agent, upstream):
     turn, bodies = asked(upstream, agent, LOOK)
     check(not turn["failed"] and "picture is red" in turn["said"], name, turn)
@@ -107,13 +115,12 @@ def converse(name, agent, upstream):
     check(LOOK in said and AGAIN in said and len(bodies[0]["messages"]) >= 3, name, "forgot the first turn", said)
     for prompt in (CUT, RESET):
         turn, bodies = asked(upstream, agent, prompt)
-        if name == "claude-code":
-            # It refuses the arguments that it has, tells the model so, and asks again.
-            told = [texts(it) for body in bodies[1:] for it in body["messages"] if it["role"] == "tool"]
-            check(turn["failed"] or told and all("error" in it for it in told[-1:]), name, prompt, turn, told)
-            continue
-        check(turn["failed"], name, prompt, turn)
-        check(len(bodies) == 1 and not any(HALF in str(it) for it in turn["called"]), name, prompt, "half a call was made", turn)
+        results = [it for body in bodies for it in results_of_cut_calls(body["messages"])]
+        check(all(any(word in it for word in REFUSALS) for it in results), name, prompt, "half a call was made", results)
+        # A request with such a result may come after the turn.
+        asks = [body for body in bodies if not results_of_cut_calls(body["messages"])]
+        check(turn["failed"] or results, name, prompt, turn)
+        check(len(asks) == 1 and not any(HALF in str(it) for it in turn["called"]), name, prompt, "half a call was made", turn)
 
 
 def served(upstream, home):
