@@ -5,7 +5,7 @@
 //!   opener `<calls>` ──► section: a list of calls, end tag `</calls>`
 //! ```
 
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
 
 use super::{
     Compiler, FormCalls,
@@ -142,7 +142,7 @@ impl Compiler<'_> {
     fn prose(
         &self,
         of_form: &FormCalls<'_>,
-        opens: &[alloc::boxed::Box<str>],
+        opens: &[Box<str>],
         bracket: Bracket,
         commit: CommitOn,
     ) -> Prose {
