@@ -120,7 +120,8 @@ impl Writer<'_> {
             tag.texts().filter_map(|tag| find(text, tag)).min()
         });
         let header = self.form.parameters.iter().filter_map(|template| {
-            let (head, end) = around(template, |hole| *hole == Hole::Key);
+            let (head, end) =
+                around(template, |hole| matches!(hole, Hole::Key | Hole::KeyMeant(_)));
             let (head, last) = (head.trim_ascii_start(), text.rfind(tag(end)));
             let place = self.specs.iter().map(|spec| spec.headers).max()?;
             let by_token = self.specs.iter().any(|spec| spec.opens_by_token);

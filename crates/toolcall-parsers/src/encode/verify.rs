@@ -47,11 +47,15 @@ pub(super) fn verify(
             return fault(EncodeErrorKind::Id, "it reads back as another id");
         }
         let arguments = read_object(&back.arguments);
-        if back.outcome != Some(Outcome::Complete) || arguments.as_ref() != Ok(&call.arguments) {
+        let differs = arguments.as_ref() != Ok(&call.arguments);
+        if differs || back.outcome != Some(Outcome::Complete) {
             let schema = tools.get(call.name).map(|tool| &tool.parameters);
             let back = arguments.as_ref().ok();
             let mistyped = schema.and_then(|schema| mistyped::fault(&call.arguments, back, schema));
-            let why = "its arguments read back differently";
+            let why = match differs {
+                true => "its arguments read back differently",
+                false => "it does not read back as complete",
+            };
             let differ = || EncodeFault::new(EncodeErrorKind::NotReadBack, why);
             return Err((call.index, mistyped.unwrap_or_else(differ)));
         }

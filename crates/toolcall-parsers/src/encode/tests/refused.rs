@@ -4,6 +4,8 @@ use super::*;
 
 const TAGGED: Templates<'_> =
     ("<c>{call}</c>", &["<f={name}>\n{parameters}</f>"], &["<p={key}>\n{value}\n</p>\n"]);
+const REPEATED: Templates<'_> =
+    ("{call}", &["<{name}>\n{parameters}</{name}>"], &["<{key}>{value}</{key}>\n"]);
 const NAMED: Templates<'_> = ("{call}", &["<f>{name}<a>{arguments}</f>"], &[]);
 const PYTHON: Templates<'_> = ("[{calls:, }]", &["{name}({arguments:python})"], &[]);
 const BARE: Templates<'_> = ("{call}", &["{name}({arguments:python})"], &[]);
@@ -79,6 +81,7 @@ fn inexpressible_values_are_refused_with_their_place() {
         (TAGGED, plain, f("{\"s\": \"a\\n<p=n>\"}"), Kind::Value, Some(2)),
         (TAGGED, special, f("{\"s\": \"a <p=n>\"}"), Kind::Value, Some(2)),
         (TAGGED, plain, f("{\"s\": \"\", \"s\": \"\"}"), Kind::Key, None),
+        (REPEATED, plain, f("{\"s\": \"a\\n<n>\\n\"}"), Kind::Value, Some(2)),
         (
             ("{call}", &["<f={name}>{parameters}</f>"], &["<p={key}>{value:trim}</p>"]),
             plain,

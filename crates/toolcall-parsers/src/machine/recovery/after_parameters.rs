@@ -174,7 +174,8 @@ impl Machine {
         })
     }
 
-    /// Returns whether a parameter follows the end tag of `len` bytes at the cursor.
+    /// Returns whether a parameter follows the end tag of `len` bytes at the cursor. A tag that also
+    /// begins a call does not.
     fn parameter_follows(
         &self,
         leaf: &Leaf,
@@ -186,11 +187,16 @@ impl Machine {
         let look = match rest.filter(|_| tagged) {
             None => return Ok(false),
             Some("") => Err(Undecided),
-            Some(rest) => self.readers.tag_at(&leaf.arguments, rest),
+            Some(rest) => match self.readers.tag_at(&leaf.arguments, rest) {
+                Ok(Some(ParameterTag::First(_))) => {
+                    self.follows(leaf, rest, out).map(|follows| follows == Follows::Parameter)
+                }
+                look => look.map(|_| false),
+            },
         };
         match look {
             Err(Undecided) if out.calls.ended => Ok(false),
-            look => Ok(matches!(look?, Some(ParameterTag::First(_)))),
+            look => look,
         }
     }
 

@@ -5,6 +5,7 @@ mod any_calls;
 mod canonical;
 mod parts_of_tags;
 mod refused;
+mod shared_names;
 
 use stream_laws::{CutPlan, EncodedCall, LawViolation, check_round_trip};
 use toolcall_parsers::{EncodeCall, Grammar, Tools, Whitespace};
