@@ -8,13 +8,18 @@ use super::reads_back;
 
 #[test]
 fn calls_with_keys_that_are_names_of_tools_read_back_as_complete() {
-    let takes = |key: &str| json!({"type": "object", "properties": {"n": {"type": "integer"}, key: {"type": "string"}}});
-    let tools = Tools::new([("edit", takes("find")), ("find", takes("edit"))]);
+    let takes = |key: &str| json!({"type": "object", "properties": {"n": {"type": "integer"}, "find": {"type": "string"}, key: {"type": "string"}}});
+    let tools =
+        Tools::new([("edit", takes("edit")), ("find", takes("edit")), ("note", takes("find"))]);
     let calls = [
         ("edit", r#"{"n": 3, "find": "ebb"}"#),
         ("find", r#"{"edit": "flood"}"#),
         ("edit", r#"{"find": "ebb"}"#),
-        ("find", "{}"),
+        ("find", r#"{"n": 3, "find": ""}"#),
+        ("note", "{}"),
+        ("edit", r#"{"edit": ""}"#),
+        ("edit", r#"{"edit": "flood"}"#),
+        ("note", r#"{"find": "ebb"}"#),
     ];
     let calls = calls.map(|(name, arguments)| EncodeCall::new(name, arguments));
     let mut several = 0;

@@ -42,7 +42,7 @@ pub(super) fn inner_tags(spec: &ParameterSpec, rest: &str) -> Result<Option<()>,
 /// - the end of the turn or of the message,
 /// - the tag before a value, which makes the call malformed.
 ///
-/// A repetition of the end tag is skipped. `before` is the text before the end tag.
+/// A repetition of the end tag is skipped, unless it may be the call's end. `before` is the text before the end tag.
 pub(super) fn continues(
     place: ValuePlace<'_>,
     before: &str,
@@ -53,7 +53,11 @@ pub(super) fn continues(
     let ended = out.calls.ended;
     let again = |rest: &str| match longest(rest, &value.ends) {
         Err(Undecided) if !ended => Err(Undecided),
-        found => Ok(found.unwrap_or(None).map(|(_, len)| len)),
+        found => {
+            let ends = spec.ends.iter().flat_map(TagTexts::texts);
+            let ends_call = |len| ends.clone().any(|end| end == &rest[..len]);
+            Ok(found.unwrap_or(None).map(|(_, len)| len).filter(|&len| !ends_call(len)))
+        }
     };
     match after_end(rest, again)? {
         None => Ok(true),
