@@ -102,18 +102,23 @@ pub(crate) fn run_line(line: &CaseLine, own: &[Profile]) -> Result<(), Failure> 
     let case = line.case.as_ref().map_err(|problem| refused(line, problem))?;
     let run = || match case {
         AnyCase::Template(case) => case.run(CutPlan::standard(0)),
-        AnyCase::Family(case) if let Some(tokens) = &case.tokens => {
-            let machine = case::token_machine(case, tokens, own);
-            let machine = machine.map_err(|problem| refused(line, &problem))?;
-            run_case_bytes(case, || machine.clone(), CutPlan::standard(0))?;
-            let differs =
-                |mismatch| Failure { id: line.id.clone(), cut: None, mismatch: Box::new(mismatch) };
-            roles::check(case, tokens, own).map_err(differs)
-        }
-        AnyCase::Family(case) => {
-            let machine = machine_with(case, own).map_err(|problem| refused(line, &problem))?;
-            run_case_bytes(case, || machine.clone(), CutPlan::standard(0))
-        }
+        AnyCase::Family(case) => match &case.tokens {
+            Some(tokens) => {
+                let machine = case::token_machine(case, tokens, own);
+                let machine = machine.map_err(|problem| refused(line, &problem))?;
+                run_case_bytes(case, || machine.clone(), CutPlan::standard(0))?;
+                let differs = |mismatch| Failure {
+                    id: line.id.clone(),
+                    cut: None,
+                    mismatch: Box::new(mismatch),
+                };
+                roles::check(case, tokens, own).map_err(differs)
+            }
+            None => {
+                let machine = machine_with(case, own).map_err(|problem| refused(line, &problem))?;
+                run_case_bytes(case, || machine.clone(), CutPlan::standard(0))
+            }
+        },
     };
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(result) => result,

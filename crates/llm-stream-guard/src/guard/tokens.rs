@@ -182,10 +182,11 @@ fn push_spelled<E>(
     mut push: impl FnMut(&str) -> Result<(), E>,
 ) -> Result<(), E> {
     let Token { text, kind, .. } = token;
-    match kind {
-        TokenKind::Marker if let Some(fed) = tokens.fed(text) => push(fed),
-        _ if may_have_reserved(text) => escaped(text, push),
-        _ => push(text),
+    let marker = if kind == TokenKind::Marker { tokens.fed(text) } else { None };
+    match marker {
+        Some(fed) => push(fed),
+        None if may_have_reserved(text) => escaped(text, push),
+        None => push(text),
     }
 }
 
