@@ -20,6 +20,9 @@ const OLDEST_RUST: &str = "1.88";
 const OTHER_WORKSPACES: [&str; 6] =
     ["crates/columns", "crates/js", "crates/python", "crates/guard-bench", "fuzz", "xtask/peers"];
 
+/// Those of [`OTHER_WORKSPACES`] that are part of a package.
+const SHIPPED_WORKSPACES: [&str; 3] = ["crates/columns", "crates/js", "crates/python"];
+
 /// A program that needs the translation between APIs alone.
 const TRANSLATION: &str = "-p llm-stream-guard-serve --no-default-features --example translate";
 
@@ -44,8 +47,14 @@ fn job(job: Job, crates: &[Manifest]) -> Vec<Step> {
             steps.push(Step::with_tool("feature combinations", "cargo-hack", each));
             steps
         }
+        Job::Deny if !installed("cargo-deny") => {
+            vec![Step::missing("licences and advisories", "cargo-deny")]
+        }
         Job::Deny => {
-            vec![Step::with_tool("licences and advisories", "cargo-deny", "deny check")]
+            let check = |workspace: &str| {
+                Step::cargo(&format!("deny --manifest-path {workspace}/Cargo.toml check"))
+            };
+            [check(".")].into_iter().chain(SHIPPED_WORKSPACES.map(check)).collect()
         }
         Job::Locks => OTHER_WORKSPACES.map(locked).into(),
         Job::Python => vec![Step::cargo("xtask python --check")],
