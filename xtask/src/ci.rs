@@ -16,12 +16,11 @@ const SMOKE: fuzz::Effort = fuzz::Effort { seconds: 10, jobs: 1 };
 /// The oldest compiler that can build the workspace.
 const OLDEST_RUST: &str = "1.88";
 
-/// The workspaces outside the main one. Each has its lock file.
-const OTHER_WORKSPACES: [&str; 6] =
-    ["crates/columns", "crates/js", "crates/python", "crates/guard-bench", "fuzz", "xtask/peers"];
-
-/// Those of [`OTHER_WORKSPACES`] that are part of a package.
+/// The workspaces outside the main one that are part of a package. Each has its lock file.
 const SHIPPED_WORKSPACES: [&str; 3] = ["crates/columns", "crates/js", "crates/python"];
+
+/// The other workspaces outside the main one. Each has its lock file.
+const TOOL_WORKSPACES: [&str; 3] = ["crates/guard-bench", "fuzz", "xtask/peers"];
 
 /// A program that needs the translation between APIs alone.
 const TRANSLATION: &str = "-p llm-stream-guard-serve --no-default-features --example translate";
@@ -56,7 +55,7 @@ fn job(job: Job, crates: &[Manifest]) -> Vec<Step> {
             };
             [check(".")].into_iter().chain(SHIPPED_WORKSPACES.map(check)).collect()
         }
-        Job::Locks => OTHER_WORKSPACES.map(locked).into(),
+        Job::Locks => other_workspaces().map(locked).collect(),
         Job::Python => vec![Step::cargo("xtask python --check")],
         Job::Js => vec![Step::cargo("xtask js --check")],
     }
@@ -152,6 +151,11 @@ fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
             steps
         }
     })
+}
+
+/// Returns the workspaces outside the main one.
+fn other_workspaces() -> impl Iterator<Item = &'static str> {
+    SHIPPED_WORKSPACES.into_iter().chain(TOOL_WORKSPACES)
 }
 
 /// Returns the command of the README, which here lists the failures of every crate.
@@ -276,7 +280,7 @@ impl Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::{Invocation, Job, Manifest, OTHER_WORKSPACES, Scope, Step, feature_checks, steps};
+    use super::{Invocation, Job, Manifest, Scope, Step, feature_checks, other_workspaces, steps};
 
     #[test]
     fn libraries_with_features_are_checked_without_default_features() {
@@ -329,11 +333,11 @@ mod tests {
 
     #[test]
     fn every_workspace_outside_the_main_one_is_locked() {
-        for workspace in OTHER_WORKSPACES {
+        for workspace in other_workspaces() {
             assert!(crate::root().join(workspace).join("Cargo.lock").is_file(), "{workspace}");
         }
         let manifest = std::fs::read_to_string(crate::root().join("Cargo.toml")).unwrap();
-        for workspace in OTHER_WORKSPACES {
+        for workspace in other_workspaces() {
             assert!(manifest.contains(&format!("    \"{workspace}\",\n")), "{workspace}");
         }
     }
