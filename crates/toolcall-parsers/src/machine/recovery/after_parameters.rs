@@ -174,8 +174,8 @@ impl Machine {
         })
     }
 
-    /// Returns whether a parameter follows the end tag of `len` bytes at the cursor. A tag that also
-    /// begins a call does not.
+    /// Returns whether a parameter follows the end tag of `len` bytes at the cursor. A tag that
+    /// also begins a call does not.
     fn parameter_follows(
         &self,
         leaf: &Leaf,
@@ -187,12 +187,11 @@ impl Machine {
         let look = match rest.filter(|_| tagged) {
             None => return Ok(false),
             Some("") => Err(Undecided),
-            Some(rest) => match self.readers.tag_at(&leaf.arguments, rest) {
-                Ok(Some(ParameterTag::First(_))) => {
-                    self.follows(leaf, rest, out).map(|follows| follows == Follows::Parameter)
-                }
-                look => look.map(|_| false),
-            },
+            // A call's head is undecided up to its name, so other tags are not compared with it.
+            Some(rest) => self.readers.tag_at(&leaf.arguments, rest).and_then(|tag| {
+                Ok(matches!(tag, Some(ParameterTag::First(_)))
+                    && self.follows(leaf, rest, out)? == Follows::Parameter)
+            }),
         };
         match look {
             Err(Undecided) if out.calls.ended => Ok(false),

@@ -42,7 +42,8 @@ pub(super) fn inner_tags(spec: &ParameterSpec, rest: &str) -> Result<Option<()>,
 /// - the end of the turn or of the message,
 /// - the tag before a value, which makes the call malformed.
 ///
-/// A repetition of the end tag is skipped, unless it may be the call's end. `before` is the text before the end tag.
+/// A repetition of the end tag is skipped, unless it may be the call's end. `before` is the text
+/// before the end tag.
 pub(super) fn continues(
     place: ValuePlace<'_>,
     before: &str,
@@ -51,20 +52,19 @@ pub(super) fn continues(
 ) -> Result<bool, Undecided> {
     let ValuePlace { spec, value, .. } = place;
     let ended = out.calls.ended;
+    let mut ends = spec.ends.iter().flat_map(TagTexts::texts);
     let again = |rest: &str| match longest(rest, &value.ends) {
         Err(Undecided) if !ended => Err(Undecided),
         found => {
-            let ends = spec.ends.iter().flat_map(TagTexts::texts);
-            let ends_call = |len| ends.clone().any(|end| end == &rest[..len]);
-            Ok(found.unwrap_or(None).map(|(_, len)| len).filter(|&len| !ends_call(len)))
+            let repeated = found.unwrap_or(None).map(|(_, len)| len);
+            Ok(repeated.filter(|&len| !ends.clone().any(|end| end == &rest[..len])))
         }
     };
     match after_end(rest, again)? {
         None => Ok(true),
         Some("") => {
             // If the two end tags were exchanged, the call's end is not data.
-            let ends = spec.ends.iter().flat_map(TagTexts::texts);
-            let swapped = || ends.clone().any(|end| before.trim_ascii_end().ends_with(end));
+            let mut swapped = || ends.any(|end| before.trim_ascii_end().ends_with(end));
             if ended { Ok(!swapped()) } else { Err(Undecided) }
         }
         Some(rest) if ended && may_go_on(place, rest) => Ok(true),
